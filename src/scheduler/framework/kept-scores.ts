@@ -4,9 +4,9 @@ import type { CycleState } from './cycle-state.ts';
 import { ScoreColumn } from './kept-columns.ts';
 import type { NodePlaces } from './node-places.ts';
 import { type PlaceScore, placedAnswersOf } from './placed-plugin.ts';
-import { maxNodeScore, type PluginAt, type ProfilePlugins, pluginsAt } from './plugin.ts';
+import { type PluginAt, type ProfilePlugins, pluginsAt } from './plugin.ts';
 import { pluginFailure } from './plugin-error.ts';
-import { addWeighted, askPreScore, normalize, requireScore, scoresOf } from './plugin-runner.ts';
+import { addWeighted, askPreScore, normalize, requireNormalised, requireScore, scoresOf } from './plugin-runner.ts';
 import { Patience, RecurringValues } from './recurring-values.ts';
 import type { Signatures } from './signatures.ts';
 
@@ -51,12 +51,11 @@ export class KeptScores {
         continue;
       }
       const column = this.#columnOf(number, plugin, scored, most);
-      const isScaled = plugin.normalizeScores !== undefined;
-      if (column !== undefined && !isScaled && isFilled(column, plugin, scored)) {
-        addColumn(totals, column, scored, weight);
+      if (column !== undefined && plugin.normalizeScores === undefined) {
+        addKept(totals, column, plugin, scored, weight);
         continue;
       }
-      const raw = column !== undefined && isScaled ? fromColumn(column, plugin, scored) : scoresOf(plugin, state, pod, nodes);
+      const raw = column === undefined ? scoresOf(plugin, state, pod, nodes) : fromColumn(column, plugin, scored);
       addWeighted(totals, normalize(plugin, state, pod, nodes, raw), weight);
     }
     return totals;
@@ -94,30 +93,24 @@ export class KeptScores {
   }
 }
 
-/** Asks about the nodes of which nothing is known. False where a score is not to be added as it is. */
-function isFilled(column: ScoreColumn, plugin: PluginAt<'score'>, { state, pod, nodes, at, places }: Scored): boolean {
+/** Adds scores that need no scaling, and asks about the nodes of which nothing is known. */
+function addKept(totals: number[], column: ScoreColumn, plugin: PluginAt<'score'>, scored: Scored, weight: number): void {
+  const { state, pod, nodes, at, places } = scored;
   const { generations } = places;
   try {
-    for (let index = 0; index < at.length; index += 1) {
+    for (let index = 0; index < totals.length; index += 1) {
       const place = at[index] as number;
       const generation = generations[place] as number;
-      if (!Number.isNaN(column.get(place, generation))) continue;
-      const score = requireScore(plugin, plugin.score(state, pod, nodes[index] as NodeInfo));
-      if (!(score >= 0 && score <= maxNodeScore)) return false;
-      column.set(place, generation, score);
+      let score = column.get(place, generation);
+      if (Number.isNaN(score)) {
+        const node = nodes[index] as NodeInfo;
+        score = requireNormalised(plugin, requireScore(plugin, plugin.score(state, pod, node)), node);
+        column.set(place, generation, score);
+      }
+      totals[index] = (totals[index] as number) + score * weight;
     }
   } catch (error) {
     throw pluginFailure(plugin.name, 'score', error);
-  }
-  return true;
-}
-
-/** All nodes are known. */
-function addColumn(totals: number[], column: ScoreColumn, { at, places }: Scored, weight: number): void {
-  const { generations } = places;
-  for (let index = 0; index < totals.length; index += 1) {
-    const place = at[index] as number;
-    totals[index] = (totals[index] as number) + column.get(place, generations[place] as number) * weight;
   }
 }
 

@@ -18,13 +18,15 @@ export interface Domains {
   readonly numbers: ReadonlyMap<string, number>;
   /** The values, by their numbers. */
   readonly names: readonly string[];
+  /** Every node has the label. */
+  readonly isWhole: boolean;
 }
 
 /** The domains of a key as the labels of the nodes were last. */
 class KeptDomains {
   readonly #key: string;
   #version = -1;
-  #domains: Domains = { at: new Int32Array(0), numbers: new Map(), names: [] };
+  #domains: Domains = { at: new Int32Array(0), numbers: new Map(), names: [], isWhole: true };
 
   constructor(key: string) {
     this.#key = key;
@@ -43,6 +45,7 @@ function domainsOf(key: string, nodes: readonly NodeInfo[]): Domains {
   const at = new Int32Array(nodes.length);
   const numbers = new Map<string, number>();
   const names: string[] = [];
+  let isWhole = true;
   for (const [place, { node }] of nodes.entries()) {
     const name = labelOf(node.metadata?.labels, key);
     let number = name === undefined ? noDomain : numbers.get(name);
@@ -51,9 +54,10 @@ function domainsOf(key: string, nodes: readonly NodeInfo[]): Domains {
       names.push(name as string);
       numbers.set(name as string, number);
     }
+    if (number === noDomain) isWhole = false;
     at[place] = number;
   }
-  return { at, numbers, names };
+  return { at, numbers, names, isWhole };
 }
 
 /** The nodes of a snapshot by their places, with the numbers of their topology domains. They are worked out again when labels change. */

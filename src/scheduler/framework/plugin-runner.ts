@@ -300,11 +300,13 @@ export function normalize(
   if (scores.length !== nodes.length) {
     throw new PluginError(plugin.name, 'score', `normalizeScores left ${scores.length} scores of ${nodes.length}`);
   }
-  for (let index = 0; index < scores.length; index += 1) {
-    const score = scores[index] as number;
-    if (score >= 0 && score <= maxNodeScore) continue;
-    const found = `normalised scores must be from 0 to ${maxNodeScore}, node ${nodes[index]?.name} has ${score}`;
-    throw new PluginError(plugin.name, 'score', found);
-  }
+  for (let index = 0; index < scores.length; index += 1) requireNormalised(plugin, scores[index] as number, nodes[index]);
   return scores;
+}
+
+/** Throws PluginError for what is not from 0 to 100. */
+export function requireNormalised(plugin: PluginAt<'score'>, score: number, node: NodeInfo | undefined): number {
+  if (score >= 0 && score <= maxNodeScore) return score;
+  const found = `normalised scores must be from 0 to ${maxNodeScore}, node ${node?.name} has ${score}`;
+  throw new PluginError(plugin.name, 'score', found);
 }

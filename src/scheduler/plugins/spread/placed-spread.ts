@@ -55,8 +55,9 @@ export class PlacedSpread implements StateData<PlacedSpread> {
       if (found === undefined) return undefined;
       domains.push(found);
     }
-    const lacks = (place: number): boolean => needsAllKeys && domains.some((each) => each.at[place] === noDomain);
-    const scored = needsAllKeys ? at.filter((place) => !lacks(place)) : at;
+    const incomplete = needsAllKeys ? domains.filter(({ isWhole }) => !isWhole) : [];
+    const lacks = (place: number): boolean => incomplete.some((each) => each.at[place] === noDomain);
+    const scored = incomplete.length > 0 ? at.filter((place) => !lacks(place)) : at;
     const counted = constraints.map((constraint, index) => countedOf(constraint, domains[index] as Domains, scored, spread));
     return new PlacedSpread(counted, at, scored.length === at.length ? undefined : lacks);
   }
@@ -114,6 +115,7 @@ function countedOf(constraint: SpreadConstraint, domains: Domains, scored: reado
       isScored[domain] = 1;
       size += 1;
     }
+    if (size === domains.names.length && (domains.isWhole || hasNameless)) break;
   }
   const weight = Math.log(size + Number(hasNameless) + 2);
   const byDomain = podsInDomains(constraint, domains, isScored, spread).map((pods) => added(pods, weight));
