@@ -40,7 +40,11 @@ const dir = await mkdtemp(join(tmpdir(), 'pod-status-manager-audit-'));
 const auditLog = join(dir, 'audit.log');
 const policyFile = join(dir, 'policy.yaml');
 await writeFile(policyFile, auditPolicy);
-const audit = [`--audit-policy-file=${policyFile}`, `--audit-log-path=${auditLog}`, '--audit-log-mode=blocking'];
+// one file for all rounds: the apiserver would begin another one after 100 MB
+const audit = [
+  ...[`--audit-policy-file=${policyFile}`, `--audit-log-path=${auditLog}`],
+  ...['--audit-log-mode=blocking', '--audit-log-maxsize=10000'],
+];
 const inflight = ['--max-requests-inflight=2000', '--max-mutating-requests-inflight=1000'];
 
 const programs = await preparePrograms();
