@@ -4,7 +4,9 @@ import { constants, createSecureServer, Http2ServerResponse } from 'node:http2';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { Agent, request as send } from 'undici';
+import type { WirePod } from '../../../src/index.ts';
 import type { CertificateAuthority } from '../../support/certificate-authority.ts';
+import { markOf } from '../chaos/said/plain-status.ts';
 import type { Fault, FaultPlan, WatchFault } from './fault-plan.ts';
 
 export interface FaultProxyOptions {
@@ -27,6 +29,12 @@ interface Reply {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: Buffer;
+}
+
+interface LateWrite {
+  /** By `performance.now()`. */
+  readonly at: number;
+  readonly mark: number | undefined;
 }
 
 /** A watch that a client has open. */
@@ -58,6 +66,8 @@ export class FaultProxy {
   underWay = 0;
   readonly #watches = new Set<WatchLine>();
   #isSilent = false;
+  /** By the pod's uid: when a PATCH landed last that its client no longer waited for, and the mark of the status that it wrote. */
+  readonly #lateWrites = new Map<string, LateWrite>();
 
   private constructor(server: Server, options: FaultProxyOptions) {
     this.#server = server;
@@ -79,6 +89,11 @@ export class FaultProxy {
         if (!isOver) this.#reset(incoming);
       });
     });
+  }
+
+  /** The PATCH that landed last on this pod after its client had stopped waiting for it. */
+  lateWriteOn(uid: string): LateWrite | undefined {
+    return this.#lateWrites.get(uid);
   }
 
   static async start(options: FaultProxyOptions): Promise<FaultProxy> {
@@ -149,45 +164,59 @@ export class FaultProxy {
     if (this.expectedToken !== undefined && received.headers.authorization !== `Bearer ${this.expectedToken}`) {
       return answer(response, refusal(401, 'Unauthorized'));
     }
+    let isAwaited = true;
+    response.once('close', () => {
+      isAwaited = false;
+    });
     const { plan } = this.#options;
     const [path = ''] = received.url.split('?');
     if (/[?&]watch=/.test(received.url)) return this.#watch(received, incoming, response, plan.takeForWatch(path));
     const fault = plan.take(received.method, path);
-    if (fault === undefined) return answer(response, await this.#forward(received));
+    const forward = async (): Promise<Reply> => {
+      const reply = await this.#forward(received);
+      if (!isAwaited && received.method === 'PATCH' && reply.status === 200) this.#noteLateWrite(reply);
+      return reply;
+    };
+    if (fault === undefined) return answer(response, await forward());
     plan.count(fault.kind);
     this.underWay++;
-    await this.#fail(fault, received, incoming, response).finally(() => this.underWay--);
+    await this.#fail(fault, forward, incoming, response).finally(() => this.underWay--);
   }
 
-  async #fail(fault: Fault, received: Received, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #fail(fault: Fault, forward: () => Promise<Reply>, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     switch (fault.kind) {
       case 'hang':
         return;
       case 'reset':
         return this.#reset(incoming);
       case 'reset after effect':
-        await this.#forward(received);
+        await forward();
         return this.#reset(incoming);
       case 'cut':
-        return cut(response, await this.#forward(received));
+        return cut(response, await forward());
       case 'late':
         await this.#pause(fault.ms);
-        await this.#forward(received);
+        await forward();
         return;
       case 'delay':
         await this.#pause(fault.ms);
-        return answer(response, await this.#forward(received));
+        return answer(response, await forward());
       case 'slow answer': {
-        const reply = await this.#forward(received);
+        const reply = await forward();
         await this.#pause(fault.ms);
         return answer(response, reply);
       }
       case '504 after effect':
-        await this.#forward(received);
+        await forward();
         return answer(response, refusal(504, 'Timeout'));
       default:
         return answer(response, refusal(Number(fault.kind), 'Injected', fault.retryAfterSeconds));
     }
+  }
+
+  #noteLateWrite({ body }: Reply): void {
+    const pod = JSON.parse(body.toString()) as WirePod;
+    this.#lateWrites.set(pod.metadata?.uid ?? '', { at: performance.now(), mark: markOf(pod.status) });
   }
 
   async #forward({ method, url, headers, body }: Received): Promise<Reply> {

@@ -71,6 +71,7 @@ export async function runFaults(options: FaultRunOptions): Promise<FaultReport> 
     requests: proxy.requests,
     versions: Object.fromEntries(versions),
     checkpoints: checkpoints.count,
+    overwritten: checkpoints.overwritten,
     faults: plan.counts,
     disturbances: storm.disturbances,
     rivals: rivals.acts,
@@ -115,7 +116,7 @@ async function setTheStage(options: FaultRunOptions) {
   const [history] = histories;
   if (history === undefined) throw new Error(`The target ${target.kind} has no history to check`);
   const prng = new Prng(seed).fork('checkpoints');
-  const checkpoints = new Checkpoints({ agent, admin, ledger, checker: history.checker, prng, found });
+  const checkpoints = new Checkpoints({ agent, proxy, admin, ledger, checker: history.checker, prng, found });
   await agent.start();
   return { namespace, ledger, damage, plan, proxy, kubeConfig, histories, rivals, clock, agent, checkpoints };
 }

@@ -44,6 +44,9 @@ export class NodeAgent {
   readonly #staticPods: readonly WirePod[];
   #housekeeping: NodeJS.Timeout | undefined;
 
+  /** By uid: when a status counted as written without a request, because the server showed it already. */
+  readonly #unchangedAt = new Map<string, number>();
+
   constructor(options: NodeAgentOptions) {
     const { kubeConfig, namespace, pods, seed, clock, clientTimeoutMs, concurrency, ledger, found, mutant } = options;
     this.#options = options;
@@ -148,8 +151,17 @@ export class NodeAgent {
       clock,
     });
     manager.on('syncError', ({ errorClass }) => this.errors.set(errorClass, (this.errors.get(errorClass) ?? 0) + 1));
+    manager.on('synced', ({ podUID, patched }) => {
+      if (patched) this.#unchangedAt.delete(podUID);
+      else this.#unchangedAt.set(podUID, performance.now());
+    });
     manager.on('podRemoved', ({ pod }) => this.#voice.podRemoved(pod.metadata?.uid ?? ''));
     return manager;
+  }
+
+  /** When the newest status of a pod counted as written without a request; undefined where one was sent. */
+  unchangedAt(uid: string): number | undefined {
+    return this.#unchangedAt.get(uid);
   }
 
   #makeSource(): ApiServerPodSource {

@@ -19,6 +19,8 @@ export interface FaultReport {
   readonly versions: Readonly<Record<string, { readonly read: number; readonly gaps: number }>>;
   /** Statuses that a flush called written; each is compared with the server's. */
   readonly checkpoints: number;
+  /** Checkpoints at which a PATCH that nobody waited for any more had overwritten the status. */
+  readonly overwritten: number;
   readonly faults: ReadonlyMap<string, number>;
   readonly disturbances: ReadonlyMap<string, number>;
   readonly rivals: ReadonlyMap<string, number>;
@@ -63,7 +65,7 @@ export function renderReport(report: FaultReport): string {
     ['updates', report.updates],
     ['requests', report.requests],
     ['versions read', versions.join(', ')],
-    ['checkpoints', report.checkpoints],
+    ['checkpoints', `${report.checkpoints}, ${report.overwritten} overwritten by a late PATCH`],
     ['faults', listed(report.faults)],
     ['disturbances', listed(report.disturbances)],
     ['other writers', listed(report.rivals)],

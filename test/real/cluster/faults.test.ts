@@ -10,6 +10,7 @@ describe('the fault suite, on a control plane of its own', () => {
     const report = await runFaults({ target, seed: 1, pods: 200, updates: 10_000, seconds: 55 });
     expect(report, renderReport(report)).toMatchObject({ lost: [], damage: [], convergedInMs: expect.any(Number) });
     expect(report.updates).toBeGreaterThanOrEqual(10_000);
+    expect(report.overwritten).toBeLessThanOrEqual(3);
     expect(Object.fromEntries(report.disturbances)).toEqual({
       'kube-apiserver killed': 10,
       'etcd paused': 2,
@@ -29,6 +30,7 @@ describe('the fault suite, on two kube-apiservers over one etcd behind a balance
     const report = await runFaults({ target, seed: 1, pods: 100, updates: 5000, seconds: 30 });
     expect(report, renderReport(report)).toMatchObject({ lost: [], damage: [], convergedInMs: expect.any(Number) });
     expect(report.updates).toBeGreaterThanOrEqual(5000);
+    expect(report.overwritten).toBeLessThanOrEqual(3);
     expect(Object.fromEntries(report.disturbances)).toMatchObject({
       'second apiserver lags': 2,
       'second apiserver paused': 1,
