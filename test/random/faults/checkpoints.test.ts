@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { buildPod } from '../../../src/testing.ts';
+import { UnrequestedStatuses } from '../chaos/check/unrequested-statuses.ts';
 import { Prng } from '../chaos/prng.ts';
 import { ownConditionType } from '../chaos/said/plain-status.ts';
 import { type CheckpointParts, Checkpoints } from './checkpoints.ts';
@@ -14,13 +15,16 @@ const pod = buildPod({
 /** What the checkpoints find of a pod whose status is not the one that was said. */
 async function found(lateWrite: { at: number; mark: number } | undefined, unchangedAt: number | undefined) {
   const details: string[] = [];
+  const unrequested = new UnrequestedStatuses();
+  unrequested.note(uid, false, 0);
+  unrequested.note(uid, unchangedAt === undefined, unchangedAt ?? 0);
   const manager = {
     flush: async () => ({ held: [] }),
     getPodStatus: () => ({}),
     explain: () => ({ reason: 'why' }),
   };
   const parts = {
-    agent: { uids: [uid], manager, unchangedAt: () => unchangedAt },
+    agent: { uids: [uid], manager, unrequested },
     proxy: { lateWriteOn: () => lateWrite },
     admin: { getPod: async () => ({ status: 200, body: pod }) },
     ledger: { life: () => ({ owner: uid, namespace: 'default', name: 'pod-1', isStatic: false }), newest: () => ({ number: 3 }) },

@@ -11,7 +11,7 @@ import type { NodeAgent } from './node-agent.ts';
 import { pause } from './pause.ts';
 
 export interface CheckpointParts {
-  readonly agent: Pick<NodeAgent, 'manager' | 'uids' | 'unchangedAt'>;
+  readonly agent: Pick<NodeAgent, 'manager' | 'uids' | 'unrequested'>;
   readonly proxy: Pick<FaultProxy, 'lateWriteOn'>;
   readonly admin: AdminClient;
   readonly ledger: Ledger;
@@ -75,14 +75,10 @@ export class Checkpoints {
     found('flush resolves when everything is there', `${life.name} (${uid}) is not as it was said before flush(); ${reason}`);
   }
 
-  /**
-   * A PATCH whose answer never came may land much later, if nothing was written to its pod meanwhile. No request was needed when the agent
-   * set the status before it again: that status was there when it counted as written, and comes again as a repair.
-   */
+  /** The status on the server is the one that a late PATCH wrote. */
   #wasOverwrittenSince(pod: WirePod): boolean {
     const uid = pod.metadata?.uid ?? '';
     const late = this.#parts.proxy.lateWriteOn(uid);
-    const unchangedAt = this.#parts.agent.unchangedAt(uid) ?? Number.POSITIVE_INFINITY;
-    return late !== undefined && late.at > unchangedAt && late.mark === markOf(pod.status);
+    return this.#parts.agent.unrequested.isOverwritten(uid, late?.at) && late?.mark === markOf(pod.status);
   }
 }

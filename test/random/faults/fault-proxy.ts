@@ -85,7 +85,7 @@ export class FaultProxy {
         isOver = true;
       });
       // the server behind is away, or its connection broke: the client's is reset, too
-      this.#handle(incoming, response).catch(() => {
+      this.#handle(incoming, response, () => !isOver).catch(() => {
         if (!isOver) this.#reset(incoming);
       });
     });
@@ -157,24 +157,20 @@ export class FaultProxy {
     return new Agent({ allowH2: false, connections: 64, connect: { ca: this.#options.authority.cert } });
   }
 
-  async #handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #handle(incoming: IncomingMessage, response: ServerResponse, isAwaited: () => boolean): Promise<void> {
     this.requests++;
     if (incoming.httpVersionMajor === 2) this.overHttp2++;
     const received = await receive(incoming);
     if (this.expectedToken !== undefined && received.headers.authorization !== `Bearer ${this.expectedToken}`) {
       return answer(response, refusal(401, 'Unauthorized'));
     }
-    let isAwaited = true;
-    response.once('close', () => {
-      isAwaited = false;
-    });
     const { plan } = this.#options;
     const [path = ''] = received.url.split('?');
     if (/[?&]watch=/.test(received.url)) return this.#watch(received, incoming, response, plan.takeForWatch(path));
     const fault = plan.take(received.method, path);
     const forward = async (): Promise<Reply> => {
       const reply = await this.#forward(received);
-      if (!isAwaited && received.method === 'PATCH' && reply.status === 200) this.#noteLateWrite(reply);
+      if (!isAwaited() && received.method === 'PATCH' && reply.status === 200) this.#noteLateWrite(reply);
       return reply;
     };
     if (fault === undefined) return answer(response, await forward());

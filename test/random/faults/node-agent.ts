@@ -2,6 +2,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import { ApiServerPodSource, BasicPodManager, KubePodClient, StatusManager, type WirePod } from '../../../src/index.ts';
 import { AgentPodManager } from '../chaos/agent-pod-manager.ts';
+import { UnrequestedStatuses } from '../chaos/check/unrequested-statuses.ts';
 import type { Mutant } from '../chaos/mutants.ts';
 import { Prng } from '../chaos/prng.ts';
 import type { Found } from '../chaos/rules.ts';
@@ -44,8 +45,8 @@ export class NodeAgent {
   readonly #staticPods: readonly WirePod[];
   #housekeeping: NodeJS.Timeout | undefined;
 
-  /** By uid: when a status counted as written without a request, because the server showed it already. */
-  readonly #unchangedAt = new Map<string, number>();
+  /** By `performance.now()`. */
+  readonly unrequested = new UnrequestedStatuses();
 
   constructor(options: NodeAgentOptions) {
     const { kubeConfig, namespace, pods, seed, clock, clientTimeoutMs, concurrency, ledger, found, mutant } = options;
@@ -151,17 +152,9 @@ export class NodeAgent {
       clock,
     });
     manager.on('syncError', ({ errorClass }) => this.errors.set(errorClass, (this.errors.get(errorClass) ?? 0) + 1));
-    manager.on('synced', ({ podUID, patched }) => {
-      if (patched) this.#unchangedAt.delete(podUID);
-      else this.#unchangedAt.set(podUID, performance.now());
-    });
+    manager.on('synced', ({ podUID, patched }) => this.unrequested.note(podUID, patched, performance.now()));
     manager.on('podRemoved', ({ pod }) => this.#voice.podRemoved(pod.metadata?.uid ?? ''));
     return manager;
-  }
-
-  /** When the newest status of a pod counted as written without a request; undefined where one was sent. */
-  unchangedAt(uid: string): number | undefined {
-    return this.#unchangedAt.get(uid);
   }
 
   #makeSource(): ApiServerPodSource {

@@ -1,6 +1,7 @@
 import { BasicPodManager, type ErrorCode, isStatusManagerError, StatusManager, type WirePod } from '../../../src/index.ts';
 import { AgentPodManager, PodManagerFailure } from '../chaos/agent-pod-manager.ts';
 import { ownerOf } from '../chaos/check/checker.ts';
+import { UnrequestedStatuses } from '../chaos/check/unrequested-statuses.ts';
 import type { PodLife } from '../chaos/life/pod-life.ts';
 import { Voice } from '../chaos/said/voice.ts';
 import { WatchedClient } from '../chaos/watched-client.ts';
@@ -35,8 +36,8 @@ export class ManagerProcess {
   readonly #agentPods: AgentPodManager;
   /** Pods that the pod manager has lost once: a list from a server that lags behind may lack a pod for a moment. */
   readonly #vanished = new Set<string>();
-  /** Pods whose status counts as written without a request: the server's revision of that moment, by uid. */
-  readonly #unchangedAt = new Map<string, number>();
+  /** By the server's revision. */
+  readonly #unrequested = new UnrequestedStatuses();
   #flushes = 0;
   #stopping = false;
   #dead = false;
@@ -180,22 +181,13 @@ export class ManagerProcess {
     if (pod === undefined || !isSeen || this.manager.getPodStatus(life.uid) === undefined) return;
     log.counts.checkpoints++;
     if (checker.shows(pod, number)) return;
-    if (this.#wasOverwrittenSince(pod, life)) {
+    if (this.#unrequested.isOverwritten(life.uid, this.#world.writeChecks.lateWriteOn(pod.metadata?.uid ?? ''))) {
       log.counts.paths['late write after no change']++;
       return;
     }
     const { reason } = this.manager.explain(life.uid);
     const detail = `${life.name} (${life.uid}) is not as it was said before flush(); ${reason}`;
     log.violate('flush resolves when everything is there', detail);
-  }
-
-  /**
-   * A PATCH whose answer never came may land much later, if nothing was written to its pod meanwhile. No request was needed when
-   * the agent set the status before it again: that status was there when it counted as written, and comes again as a repair.
-   */
-  #wasOverwrittenSince({ metadata }: WirePod, { uid }: PodLife): boolean {
-    const landedAt = this.#world.writeChecks.lateWriteOn(metadata?.uid ?? '');
-    return landedAt !== undefined && landedAt > (this.#unchangedAt.get(uid) ?? Number.POSITIVE_INFINITY);
   }
 
   #seenUID({ uid, isStatic }: PodLife): string | undefined {
@@ -232,8 +224,7 @@ export class ManagerProcess {
     });
     const say = (what: string): void => log.step(() => what);
     manager.on('synced', ({ podUID, podName, version, patched }) => {
-      if (patched) this.#unchangedAt.delete(podUID);
-      else this.#unchangedAt.set(podUID, Number(server.store.resourceVersion));
+      this.#unrequested.note(podUID, patched, Number(server.store.resourceVersion));
       const owner = ledger.life(podUID)?.owner ?? '';
       this.repairs.acknowledged(owner, checker.position(owner));
       say(`synced ${podName}, version ${version}${patched ? '' : ', no change'}`);
