@@ -2,10 +2,24 @@ import {
   critical,
   failed,
   notPlaced,
+  placedOnceMended,
   type StuckSchedulerRow,
   type StuckSchedulerWorld,
   withPlugin,
 } from './stuck-scheduler-world.ts';
+
+/** A pod whose binding the server refuses so. */
+async function refusedBinding(world: StuckSchedulerWorld, answer: Parameters<StuckSchedulerWorld['refuse']>[2]): Promise<void> {
+  world.refuse('POST', /\/binding$/, answer);
+  await world.start();
+  await world.places.addNode('n', '2');
+  await world.places.addPod('web', '1');
+}
+
+async function placedOnceAllowed(world: StuckSchedulerWorld): Promise<void> {
+  world.allow();
+  await world.places.bound('web');
+}
 
 /** A transport to which `answer` is given for requests whose path ends so. */
 function answering(world: StuckSchedulerWorld, end: string, answer: () => Promise<never>) {
@@ -23,6 +37,34 @@ const silence = (): Promise<never> => new Promise(() => {});
 
 /** Bindings that do not end well. */
 export const bindingRows: readonly StuckSchedulerRow[] = [
+  {
+    id: 'binding-conflict',
+    title: 'a binding that conflicts again and again',
+    about: 'pod',
+    kind: 'conflict',
+    words: 'Operation cannot be fulfilled on pods/binding "web"',
+    log: { ...notPlaced, fields: { errorClass: 'conflict', plugin: 'DefaultBinder' } },
+    event: failed,
+    help: 'See who else binds this pod or changes it: let one scheduler alone serve its schedulerName, with a Lease where several run.',
+    async arrange(world) {
+      const message = 'Operation cannot be fulfilled on pods/binding "web": the object has been modified';
+      await refusedBinding(world, { status: 409, reason: 'Conflict', message });
+    },
+    mend: placedOnceAllowed,
+  },
+  {
+    id: 'node-of-binding-gone',
+    title: 'a binding to a node that the server no longer has',
+    about: 'pod',
+    kind: 'gone',
+    words: 'nodes "n" not found',
+    log: { ...notPlaced, fields: { errorClass: 'gone' } },
+    event: failed,
+    help: 'Nothing is to be done where the object was meant to go.',
+    async arrange(world) {
+      await refusedBinding(world, { status: 404, reason: 'NotFound', message: 'nodes "n" not found' });
+    },
+  },
   {
     id: 'binding-without-an-answer',
     title: 'a binding that the apiserver does not answer',
@@ -86,15 +128,9 @@ export const bindingRows: readonly StuckSchedulerRow[] = [
     async arrange(world) {
       const message =
         "pods/binding \"web\" is forbidden: ValidatingAdmissionPolicy 'own-nodes' with binding 'all' denied request: not on this node";
-      world.refuse('POST', /\/binding$/, { status: 422, reason: 'Invalid', message });
-      await world.start();
-      await world.places.addNode('n', '2');
-      await world.places.addPod('web', '1');
+      await refusedBinding(world, { status: 422, reason: 'Invalid', message });
     },
-    async mend(world) {
-      world.allow();
-      await world.places.bound('web');
-    },
+    mend: placedOnceAllowed,
   },
   {
     id: 'client-throws',
@@ -110,9 +146,6 @@ export const bindingRows: readonly StuckSchedulerRow[] = [
       await world.places.addNode('n', '2');
       await world.places.addPod('web', '1');
     },
-    async mend(world) {
-      world.mend();
-      await world.places.bound('web');
-    },
+    mend: placedOnceMended,
   },
 ];

@@ -1,5 +1,11 @@
 import { type Asked, all } from '../../unit/scheduler/extenders/extender-world.ts';
-import { failed, notPlaced, type StuckSchedulerRow, type StuckSchedulerWorld } from './stuck-scheduler-world.ts';
+import {
+  failed,
+  notPlaced,
+  placedOnceMended,
+  type StuckSchedulerRow,
+  type StuckSchedulerWorld,
+} from './stuck-scheduler-world.ts';
 
 /** A scheduler with an extender that answers nonsense until the row is mended, and a node. */
 async function withBroken(world: StuckSchedulerWorld, ignorable: boolean): Promise<void> {
@@ -32,10 +38,7 @@ export const extenderRows: readonly StuckSchedulerRow[] = [
       world.mends(() => answer.resolve({ NodeNames: server.asked[0]?.nodes }));
       world.clock.skip(2000);
     },
-    async mend(world) {
-      world.mend();
-      await world.places.bound('web');
-    },
+    mend: placedOnceMended,
   },
   {
     id: 'extender-fails',
@@ -50,10 +53,7 @@ export const extenderRows: readonly StuckSchedulerRow[] = [
       await withBroken(world, false);
       await world.places.addPod('web', '1');
     },
-    async mend(world) {
-      world.mend();
-      await world.places.bound('web');
-    },
+    mend: placedOnceMended,
   },
   {
     id: 'extender-passed-over',

@@ -46,6 +46,12 @@ export function withPlugin({ places }: StuckSchedulerWorld, plugin: Plugin): obj
   };
 }
 
+/** The row's own work mends it, and the pod is placed. */
+export async function placedOnceMended(world: StuckSchedulerWorld): Promise<void> {
+  world.mend();
+  await world.places.bound('web');
+}
+
 export interface LeveledLine extends LogLine {
   readonly level: string;
 }

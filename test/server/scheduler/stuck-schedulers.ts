@@ -650,43 +650,6 @@ const failureRows: readonly StuckSchedulerRow[] = [
       await world.places.addPod('web', '1');
     },
   },
-  {
-    id: 'binding-conflict',
-    title: 'a binding that conflicts again and again',
-    about: 'pod',
-    kind: 'conflict',
-    words: 'Operation cannot be fulfilled on pods/binding "web"',
-    log: { ...notPlaced, fields: { errorClass: 'conflict', plugin: 'DefaultBinder' } },
-    event: failed,
-    help: 'See who else binds this pod or changes it: let one scheduler alone serve its schedulerName, with a Lease where several run.',
-    async arrange(world) {
-      const message = 'Operation cannot be fulfilled on pods/binding "web": the object has been modified';
-      world.refuse('POST', /\/binding$/, { status: 409, reason: 'Conflict', message });
-      await world.start();
-      await world.places.addNode('n', '2');
-      await world.places.addPod('web', '1');
-    },
-    async mend(world) {
-      world.allow();
-      await world.places.bound('web');
-    },
-  },
-  {
-    id: 'node-of-binding-gone',
-    title: 'a binding to a node that the server no longer has',
-    about: 'pod',
-    kind: 'gone',
-    words: 'nodes "n" not found',
-    log: { ...notPlaced, fields: { errorClass: 'gone' } },
-    event: failed,
-    help: 'Nothing is to be done where the object was meant to go.',
-    async arrange(world) {
-      world.refuse('POST', /\/binding$/, { status: 404, reason: 'NotFound', message: 'nodes "n" not found' });
-      await world.start();
-      await world.places.addNode('n', '2');
-      await world.places.addPod('web', '1');
-    },
-  },
 ];
 
 /** The ways in which a scheduler of a cluster, or a pod that it is to place, is stuck. */
