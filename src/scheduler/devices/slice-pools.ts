@@ -224,7 +224,7 @@ export class SlicePools {
     const placed: PlacedSlice = [source, slice];
     this.#placed.set(given, placed);
     source.add(slice);
-    this.#pass(source);
+    this.#noteChange(source);
     if (!slice.saysNodes || slice.isEverywhere) return;
     if (slice.isOwn) {
       const { nodeName = '' } = slice.spec;
@@ -244,7 +244,7 @@ export class SlicePools {
     this.#placed.delete(given);
     source.delete(slice);
     if (source.isEmpty) this.#sources.delete(sourceKey(slice));
-    this.#pass(source);
+    this.#noteChange(source);
     if (this.#selective.delete(placed)) this.#sortedSelective = undefined;
     const { nodeName = '' } = slice.spec;
     const ofNode = this.#ofNode.get(nodeName);
@@ -253,8 +253,8 @@ export class SlicePools {
     return slice.index;
   }
 
-  /** The pool is other than it was. */
-  #pass(source: PoolSource): void {
+  /** The pool has changed: what every node reaches of it is found out anew. */
+  #noteChange(source: PoolSource): void {
     this.#everywhere.delete(source);
     this.#sortedEverywhere = undefined;
     if (source.isEverywhere) this.#changed.add(source);
